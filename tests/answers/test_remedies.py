@@ -225,10 +225,10 @@ def test_a_remedy_that_changes_more_for_no_lower_cost_is_left_out() -> None:
     assert _least([(x, x) for x in (less, cheaper)]) == [less, cheaper]
 
 
-def _power(cost_usd: Callable[[float], float], monkeypatch: pytest.MonkeyPatch) -> Move:
+def _power(cost_usd: Callable[[float], float | None], monkeypatch: pytest.MonkeyPatch) -> Move:
     """More of one limit, with a cost by its size."""
 
-    def cost(_: object, change: Change) -> float:
+    def cost(_: object, change: Change) -> float | None:
         return cost_usd(float(change.edits[0].partition("=")[2]))
 
     monkeypatch.setattr(search, "_cost_usd", cost)
@@ -255,6 +255,44 @@ def test_more_of_a_limit_is_no_remedy_of_its_own_for_a_small_saving(
     assert search._wider(asked, _power(lambda _: 91e6, monkeypatch), least) is None
     demand = replace(_power(lambda _: 20e6, monkeypatch), gives=False)
     assert search._wider(asked, demand, least) is None
+
+
+def test_a_screened_change_without_a_plan_at_its_largest_size_is_tried_at_a_smaller_one(
+    short: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hall ten times as large breaks the budget; twice the hall does not, and a quarter more is enough."""
+    tried: list[float] = []
+
+    def cost(mw: float) -> float | None:
+        tried.append(mw)
+        return 50e6 if 0.25 <= mw <= 1.0 else None
+
+    move = replace(_power(cost, monkeypatch), ladder=(0.1, 0.25, 1.0, 9.0), screened=True)
+    found = search._first(_asked(short), move)
+    assert found is not None
+    assert found[2].size == 0.25
+    assert tried == [9.0, 1.0, 0.1, 0.25]
+    never = replace(_power(lambda _: None, monkeypatch), ladder=(0.1, 9.0), screened=True)
+    assert search._first(_asked(short), never) is None
+
+
+def test_a_date_and_an_amount_of_one_field_are_no_remedy() -> None:
+    """The later of two options for the same key would replace the first."""
+    date = Change(("a.mw=shift(-1)",), "earlier", (("a", "mw"),))
+    same = Move(lambda x: Change((f"a.mw={x}",), "more", (("a", "mw"),)), (1.0,))
+    other = Move(lambda x: Change((f"b.mw={x}",), "more", (("b", "mw"),)), (1.0,))
+    assert after(date, same).change(1.0) is None
+    both = after(date, other).change(1.0)
+    assert both is not None
+    assert both.edits == ("a.mw=shift(-1)", "b.mw=1.0")
+
+
+@pytest.mark.slow
+def test_racks_of_a_hall_grow_alone_where_a_larger_hall_breaks_the_budget() -> None:
+    """With 3 racks in each hall nothing meets the deadline; 30 racks in one of them do."""
+    sets = [f"sites.site-a.halls.{x}.racks=3" for x in ("air", "liquid")]
+    found = explain("starter", sets=sets, time_limit_s=120)
+    assert ["sites.site-a.halls.air.racks=30"] in [edits(row) for row in remedies(found)]
 
 
 def _asked(file: str) -> Infeasible:

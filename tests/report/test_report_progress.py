@@ -6,13 +6,19 @@ import io
 import math
 import re
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from dcplan.planning.solve.status import Phase, Reporter, SolveEvent
+from dcplan.planning.keys import Key
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import Matrix
+from dcplan.planning.solve.request import SolveRequest, SolveSession
+from dcplan.planning.solve.status import Phase, Reporter, SolveEvent, SolveStatus
 from dcplan.report import live, progress
 from dcplan.report.live import SolveView, amount, curve
 from dcplan.report.progress import Counter, SolveProgress, progress_text
+from dcplan.scenario.load import load
 
 FOUND = SolveEvent(Phase.HALLS, 150.0, 147.0, nodes=7, plans=2)
 
@@ -140,6 +146,32 @@ def test_a_bound_of_the_completion_of_a_start_is_not_shown() -> None:
     assert [event.bound for event in shown[-3:]] == [20.0, 20.0, 20.4]
     assert all(event.best == 20.8 for event in shown[-3:])
     assert reporter.event.bound == 20.0  # not kept
+
+
+def test_a_bound_of_fixed_integers_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds for these integers only, and may be above the best plan: 25 with them, 18 without."""
+    shown: list[SolveEvent] = []
+    matrix = Matrix(
+        *(np.zeros(1), 0.0, np.zeros(1), np.ones(1), np.ones(1) > 0, [Key("x")]),
+        *(np.zeros(0), np.zeros(0), [], np.zeros(2, dtype=np.int32)),
+        *(np.zeros(0, dtype=np.int32), np.zeros(0)),
+    )
+
+    def solve(*_: object, watch: highs.Watch, **__: object) -> highs.Outcome:
+        assert watch.progress is not None
+        watch.progress(1.0, 26.0, 25.0, 1)
+        return highs.Outcome(SolveStatus.OPTIMAL, 26.0, 25.0, None, 0.0, 1)
+
+    monkeypatch.setattr(highs, "solve", solve)
+    session = SolveSession.of(load("starter"), SolveRequest(0.01, 60.0, progress=shown.append))
+    session.reporter.proved(17.0)
+    session.solve(matrix, 0.01, fixed={0: 1.0})
+    assert (shown[-1].bound, session.reporter.event.bound) == (17.0, 17.0)
+    session.solve(matrix, 0.01)
+    assert session.reporter.event.bound == 25.0
+    session.reporter.passed(18.0)
+    session.solve(matrix, 0.01)
+    assert shown[-1].bound == shown[-1].best == 18.0
 
 
 def test_solutions_of_a_model_count_until_a_plan_is_audited() -> None:

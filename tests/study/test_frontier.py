@@ -58,6 +58,23 @@ def test_cost_against_days() -> None:
     assert f"from {days[0]:.6g} days to {days[-1]:.6g} days; " in found.headline
 
 
+@pytest.mark.parametrize(("gap_frac", "said"), [(0.005, True), (0.3, False)])
+def test_one_point_is_no_trade_off_only_within_the_gap(
+    gap_frac: float, said: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan that is far from the best of one metric says nothing of the other."""
+    solved = run._solved
+
+    def one(steps: Steps, count: int) -> list[dict[str, Any]]:
+        return [{**solved(steps, count)[0], "gap_frac": gap_frac}]
+
+    monkeypatch.setattr(run, "_solved", one)
+    asked = FrontierRequest(FILE, x="cost.npv_usd", y="train.flagship.days", points=2, gap=0.01)
+    found = frontier(asked)
+    notes = " ".join(x["message"] for x in found.warnings)
+    assert ("no trade-off" in notes) == said
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from dcplan.answers.remedies.change import Change, Move, both
@@ -12,7 +12,7 @@ from dcplan.planning.edits import Edit
 from dcplan.planning.keys import Key
 from dcplan.planning.limit_rows import edit_of
 from dcplan.planning.limit_spec import Span
-from dcplan.planning.limits import HALL, LIMITS, PENALTIES, WITHOUT_SITE
+from dcplan.planning.limits import HALL, HALL_RACKS, LIMITS, PENALTIES, WITHOUT_SITE
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import workload_of
 from dcplan.provenance import Path
@@ -23,8 +23,8 @@ FACTORS = (1.0, 1.1, 1.25, 1.5, 2.0, 4.0)
 """Sizes to try, relative to what the elastic relaxation lacks."""
 NEARLY = 0.95
 """Size that is too small if the elastic program is right."""
-SHARES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-"""Sizes to try where that is unknown, relative to the present value."""
+SHARES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 9.0)
+"""Sizes to try where that is unknown, relative to the present value; the last one is ten times the value."""
 Group = tuple[str, Path]
 """Limits that change together: their kind, and the field or the object that has the fields."""
 
@@ -62,6 +62,16 @@ def sized_move(rows: Iterable[Key], problem: PlanningProblem, question: Question
         fields.append(replace(field, needs={t: _share(field, given, t) for t in field.needs}))
     gives = not any(f.edit.less for f in fields)
     return Move(lambda size: _all(fields, size, question), SHARES, screened=True, gives=gives)
+
+
+def sized_moves(rows: Sequence[Key], problem: PlanningProblem, question: Question) -> list[Move]:
+    """Return the move of a group of rows by shares, and that of the racks of a hall alone.
+
+    More power of a hall may cost more than the budget.
+    """
+    racks = [row for row in rows if row.name == HALL_RACKS.row]
+    parts = [rows, racks] if 0 < len(racks) < len(rows) else [rows]
+    return [sized_move(part, problem, question) for part in parts]
 
 
 def joined(moves: Iterable[Move]) -> Move:

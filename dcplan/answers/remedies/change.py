@@ -66,7 +66,7 @@ class Move:
     least: float = 0.0
     price_musd: float = 0.0
     screened: bool = False
-    """Whether the largest size is tried first, because a kind that cannot help is common."""
+    """Whether the largest sizes are tried first, because a kind that cannot help is common."""
     kinds: int = 1
     gives: bool = False
 
@@ -92,10 +92,12 @@ def _amounts(change: Change) -> tuple[float, ...]:
 
 
 def after(first: Change, move: Move) -> Move:
-    """Return a move whose change follows another one."""
+    """Return a move whose change follows another one; it has none that replaces a field of the first."""
 
     def change(size: float) -> Change | None:
         second = move.change(size)
-        return None if second is None else both(first, second)
+        if second is None or set(first.paths).intersection(second.paths):
+            return None
+        return both(first, second)
 
     return replace(move, change=change, kinds=1 + move.kinds, gives=False)

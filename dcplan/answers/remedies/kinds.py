@@ -6,7 +6,14 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-from dcplan.answers.remedies.amounts import Group, groups_of, joined, lacking_move, sized_move
+from dcplan.answers.remedies.amounts import (
+    Group,
+    groups_of,
+    joined,
+    lacking_move,
+    sized_move,
+    sized_moves,
+)
 from dcplan.answers.remedies.change import MOST_KINDS, Move, after
 from dcplan.answers.remedies.infeasible import Infeasible
 from dcplan.answers.remedies.times import time_moves
@@ -39,7 +46,7 @@ def moves(
     amounts: list[Move] = []
     for group in groups_of(matrix.rows, asked.question).values():
         if not known:
-            amounts.append(sized_move(group, part, asked.question))
+            amounts += sized_moves(group, part, asked.question)
         elif not asked.done:
             amounts += _alone(asked, part, matrix, group)
     amounts.sort(key=lambda move: move.price_musd)
@@ -55,7 +62,7 @@ def _alone(
     if found is None:
         return []
     move = lacking_move(group, found.lacks, part, asked.question)
-    return [move or sized_move(group, part, asked.question)]
+    return [move] if move is not None else sized_moves(group, part, asked.question)
 
 
 def _lacks(asked: Infeasible, matrix: Matrix, soft: Container[Key]) -> Relaxed | None:

@@ -32,6 +32,8 @@ ROUGH_GAP = 0.05
 MOST = 5
 """Remedies shown."""
 HALVINGS = 4
+SCREENED = 1.0
+"""Size that is tried where the largest one gives no plan: as much as there is, again."""
 WIDE, CHEAPER = 8.0, 0.1
 """Size of a limit with room for other hardware, relative to the smallest one with a plan, and the reduction of the
 cost from which it is a remedy of its own."""
@@ -120,14 +122,11 @@ def _order(found: Found) -> tuple[float, float]:
 def _first(asked: Infeasible, move: Move) -> Found | None:
     """Return the first size of a move that gives a plan; None if no size does in time."""
     least, seen = move.least, set[tuple[str, ...]]()
-    most = [x for x in move.ladder if move.change(x) is not None][-1:]
-    if move.screened and most:
-        change = move.change(most[0])
-        cost = None if change is None or asked.done else _cost_usd(asked, change)
-        if change is None or cost is None:
-            return None
+    if move.screened and (largest := _largest(asked, move)) is not None:
         if len(move.ladder) == 1:
-            return move, least, Remedy(change, cost, most[0])
+            return move, least, largest
+    elif move.screened:
+        return None
     for size in move.ladder:
         change = move.change(size)
         if change is None or asked.done:
@@ -139,6 +138,20 @@ def _first(asked: Infeasible, move: Move) -> Found | None:
         if cost is not None:
             return move, least, Remedy(change, cost, size)
         least = size
+    return None
+
+
+def _largest(asked: Infeasible, move: Move) -> Remedy | None:
+    """Return the largest size of a move with a plan, of its largest one and that of SCREENED; None without.
+
+    A limit of the budget may forbid the largest one.
+    """
+    sizes = [x for x in move.ladder if move.change(x) is not None]
+    for size in (*sizes[-1:], *(x for x in sizes[:-1] if x == SCREENED)):
+        change = move.change(size)
+        cost = None if change is None or asked.done else _cost_usd(asked, change)
+        if change is not None and cost is not None:
+            return Remedy(change, cost, size)
     return None
 
 
@@ -165,13 +178,14 @@ def _wider(asked: Infeasible, move: Move, found: Remedy) -> Remedy | None:
 
     The smallest amount with a plan may leave room for expensive hardware only.
     """
-    change = move.change(WIDE * found.size) if move.gives else None
+    most = max(WIDE * found.size, *move.ladder) if move.screened else WIDE * found.size
+    change = move.change(most) if move.gives else None
     if change is None or change.edits == found.change.edits or asked.done:
         return None
     cost = _cost_usd(asked, change)
     if cost is None or found.cost_usd - cost < CHEAPER * abs(found.cost_usd):
         return None
-    wide, least = Remedy(change, cost, WIDE * found.size), found.size
+    wide, least = Remedy(change, cost, most), found.size
     enough_usd = cost + CHEAPER * (found.cost_usd - cost)
     for _ in range(HALVINGS):
         size = (least + wide.size) / 2.0

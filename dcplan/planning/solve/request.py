@@ -152,7 +152,12 @@ class SolveSession:
         least_s: float = 0.0,
     ) -> Outcome:
         """Solve a program in the remaining time, at least ``least_s`` [s]."""
-        shown = None if silent else self.reporter.of_solver(Phase.EXACT, started=bool(start))
+        whole = not fixed or self.request.fixed is not None  # otherwise its bound is of a part
+        shown = (
+            None
+            if silent
+            else self.reporter.of_solver(Phase.EXACT, bounds=whole, started=bool(start))
+        )
         outcome = highs.solve(
             matrix,
             gap=gap,

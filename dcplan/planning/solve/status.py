@@ -220,7 +220,7 @@ class Reporter:
             completes = started and not bound < incumbent < math.inf
             if not bounds or completes:
                 bound = -math.inf
-            shown = replace(now, bound=max(now.bound, min(bound, now.best)))
+            shown = replace(now, bound=min(max(now.bound, bound), now.best))
             self.event = now if started else shown
             if self.progress is not None:
                 self.progress(shown)

@@ -72,7 +72,7 @@ def frontier(
     ended = steps.known.get(LAST, {}).get("y") is not None
     if not ended and answer.exit_code == EXIT_OK:
         return replace(answer, status="incomplete", exit_code=EXIT_INCOMPLETE)
-    if ended and len(points) == 1:
+    if ended and len(points) == 1 and shown[0]["gap_frac"] <= request.gap:
         return _noted(
             answer,
             f"the plan with the lowest {request.x} also has the best {request.y}: "
