@@ -66,7 +66,8 @@ def test_one_point_is_no_trade_off_only_within_the_gap(
     solved = run._solved
 
     def one(steps: Steps, count: int) -> list[dict[str, Any]]:
-        return [{**solved(steps, count)[0], "gap_frac": gap_frac}]
+        first = solved(steps, count)[0]
+        return [{**first, "bound": (1 - gap_frac) * first["x"], "gap_frac": gap_frac}]
 
     monkeypatch.setattr(run, "_solved", one)
     asked = FrontierRequest(FILE, x="cost.npv_usd", y="train.flagship.days", points=2, gap=0.01)
